@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,11 +71,7 @@ func everyWorker(t *testing.T) {
 		if len(node.Spec.Taints) > 0 {
 			continue
 		}
-		before := node.DeepCopy()
-		node.Labels[memoryLabel] = "yes"
-		if err := c.Patch(t.Context(), node, client.MergeFrom(before)); err != nil {
-			t.Fatal(err)
-		}
+		inMemoryOn(t, node)
 		t.Cleanup(func() {
 			labelled := node.DeepCopy()
 			delete(node.Labels, memoryLabel)
@@ -105,9 +100,6 @@ func (f *ephemeralFigures) first(t *testing.T) {
 			}
 			return errors.Join(err, errors.New(tests.Name+" is there"))
 		})
-	}
-	if more := slices.Max(f.queries) - median(f.pods); more > mostStart.Seconds() {
-		t.Errorf("the first query came up to %.1f s after a bare pod would run, want at most %s", more, mostStart)
 	}
 }
 
@@ -181,7 +173,7 @@ func objects(all []*v1alpha1.PgStorageCluster) []client.Object {
 	return out
 }
 
-// publish the figures in docs/benchmarks.
+// publish the figures in docs/benchmarks, and judge them.
 func (f *ephemeralFigures) publish(t *testing.T) {
 	place := document.Place{Begin: "<!-- written by make test-e2e-memory -->", End: "<!-- end of what make test-e2e-memory writes -->"}
 	pod, err := statistics.Summarise(f.pods)
@@ -192,16 +184,17 @@ func (f *ephemeralFigures) publish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict := "PASS"
-	if query.Max-pod.Median > mostStart.Seconds() {
+	longer, most, verdict := query.Median-pod.Median, query.Max-pod.Median, "PASS"
+	if most > mostStart.Seconds() {
 		verdict = "MISS"
+		t.Errorf("the first query came up to %.1f s after a bare pod would run, want at most %s", most, mostStart)
 	}
 	var text strings.Builder
 	_, _ = fmt.Fprintf(&text, "Date: %s. Medians of %d, with the lowest and the highest.\n\n| what | figure | mark | verdict |\n|---|---|---|---|\n", time.Now().UTC().Format(time.DateOnly), starts)
 	for _, row := range []struct{ what, figure, mark, verdict string }{
 		{"a bare pod of the image runs", seconds(pod), "", ""},
 		{"a database answers its first query", seconds(query), "", ""},
-		{"a database takes longer than the pod", fmt.Sprintf("%.1f s (at most %.1f s)", query.Median-pod.Median, query.Max-pod.Median), fmt.Sprintf("at most %.0f s", mostStart.Seconds()), verdict},
+		{"a database takes longer than the pod", fmt.Sprintf("%.1f s (at most %.1f s)", longer, most), fmt.Sprintf("at most %.0f s", mostStart.Seconds()), verdict},
 		{fmt.Sprintf("%d databases at once are Ready", atOnce), fmt.Sprintf("%.0f s", f.all.Seconds()), "", ""},
 	} {
 		_, _ = fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", row.what, row.figure, row.mark, row.verdict)

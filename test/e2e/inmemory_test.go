@@ -73,12 +73,18 @@ func lastNode(t *testing.T) string {
 		t.Fatalf("%d nodes, %v", len(nodes.Items), err)
 	}
 	node := &nodes.Items[len(nodes.Items)-1]
+	inMemoryOn(t, node)
+	return node.Name
+}
+
+// inMemoryOn gives a node the label of profiles in memory.
+func inMemoryOn(t *testing.T, node *corev1.Node) {
+	t.Helper()
 	before := node.DeepCopy()
 	node.Labels[memoryLabel] = "yes"
 	if err := c.Patch(t.Context(), node, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
-	return node.Name
 }
 
 // declare the profile, with so much memory of each node.

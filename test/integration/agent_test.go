@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,20 +24,18 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 	"github.com/pgstorage/pgstorage/internal/node/host"
-	"github.com/pgstorage/pgstorage/internal/node/tmpfs"
+	"github.com/pgstorage/pgstorage/internal/node/tmpfs/tmpfstest"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
-// startAgent runs an agent on this machine until the test ends. It may read, and
-// every change fails the test: what an agent does to a node is tested in a virtual
-// machine.
-func startAgent(t *testing.T, config *rest.Config, name string) {
-	t.Helper()
-	runner := host.DryRun(&host.Exec{}, func(argv []string) { t.Errorf("the agent would change this machine: %v", argv) })
-	startAgentOn(t, config, name, agent.New("", runner))
+// thisMachine is the node of an agent that may read. Every change fails the test: what an agent
+// does to a node is tested in a virtual machine.
+func thisMachine(t *testing.T) *agent.Node {
+	return agent.New("", host.DryRun(&host.Exec{}, func(argv []string) { t.Errorf("the agent would change this machine: %v", argv) }))
 }
 
-func startAgentOn(t *testing.T, config *rest.Config, name string, node *agent.Node) {
+// startAgent runs an agent until the test ends.
+func startAgent(t *testing.T, config *rest.Config, name string, node *agent.Node) {
 	t.Helper()
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: pgnodestorage.Scheme(), Cache: pgnodestorage.CacheOptions(name), NewClient: apply.NewClient,
@@ -79,7 +76,7 @@ func TestAgentAnswersForItsNode(t *testing.T) {
 	w := &writes{}
 	mine, other := agentStorage("agent.mine", "mine"), agentStorage("agent.other", "other")
 	create(t, c, mine, other)
-	startAgent(t, w.into(config), "mine")
+	startAgent(t, w.into(config), "mine", thisMachine(t))
 	eventually(t, "an answer", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(mine), mine); err != nil {
 			return err
@@ -113,42 +110,6 @@ func TestAgentAnswersForItsNode(t *testing.T) {
 	gone(t, c, client.ObjectKeyFromObject(mine), mine)
 }
 
-// fakeTmpfs is the memory of a node that mounts nothing.
-type fakeTmpfs struct {
-	mu     sync.Mutex
-	mounts map[tmpfs.Place]tmpfs.Mount
-}
-
-func (f *fakeTmpfs) List(_ context.Context, profile string) (tmpfs.Seen, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	seen := tmpfs.Seen{}
-	for at, m := range f.mounts {
-		if at.Profile == profile {
-			seen.Mounts = append(seen.Mounts, m)
-		}
-	}
-	return seen, nil
-}
-
-func (f *fakeTmpfs) Mount(_ context.Context, volumes ...tmpfs.Volume) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, v := range volumes {
-		f.mounts[v.Place] = tmpfs.Mount{Place: v.Place, Incarnation: "0123456789abcdef", Empty: true, Size: v.Bytes, NoSwap: true}
-	}
-	return nil
-}
-
-func (f *fakeTmpfs) Unmount(_ context.Context, places ...tmpfs.Place) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, at := range places {
-		delete(f.mounts, at)
-	}
-	return nil
-}
-
 // The last volume of a node leaves its status too. The API server refuses the status otherwise,
 // and the agent would mount no other volume until it tries again.
 func TestAgentReportsThatNoVolumeIsInMemory(t *testing.T) {
@@ -159,9 +120,9 @@ func TestAgentReportsThatNoVolumeIsInMemory(t *testing.T) {
 	}
 	create(t, c, s)
 	w := &writes{}
-	node := agent.New("", host.DryRun(&host.Exec{}, func(argv []string) { t.Errorf("the agent would change this machine: %v", argv) }))
-	node.Memory = &fakeTmpfs{mounts: map[tmpfs.Place]tmpfs.Mount{}}
-	startAgentOn(t, w.into(config), "alone", node)
+	node := thisMachine(t)
+	node.Memory = &tmpfstest.Fake{}
+	startAgent(t, w.into(config), "alone", node)
 	for _, names := range [][]string{{"first"}, {}, {"second"}, {"second", "third"}, {}} {
 		eventually(t, fmt.Sprintf("volumes %v to be declared", names), func(ctx context.Context) error {
 			if err := c.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {

@@ -201,7 +201,7 @@ func TestAgentAndManagerShareTheConditions(t *testing.T) {
 	p := zfsProfile("shared", nil)
 	p.Spec.ZFSLocalPV.Pool.Name = "pgstorage-none"
 	create(t, c, p)
-	startAgent(t, of["agent"].into(config), "shared")
+	startAgent(t, of["agent"].into(config), "shared", thisMachine(t))
 	s := &v1alpha1.PgNodeStorage{ObjectMeta: metav1.ObjectMeta{Name: naming.NodeStorage("shared", "shared")}}
 	answered := func() {
 		t.Helper()

@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,58 +11,13 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/tmpfs"
+	"github.com/pgstorage/pgstorage/internal/node/tmpfs/tmpfstest"
 )
 
-// fakeMemory is a node whose volumes are a list. It fails for the names that a test says.
-type fakeMemory struct {
-	mounts  []tmpfs.Mount
-	unread  error
-	fails   map[string]error
-	changes []string
-	made    int
-}
-
-func (f *fakeMemory) List(_ context.Context, profile string) (tmpfs.Seen, error) {
-	var out tmpfs.Seen
-	for _, m := range f.mounts {
-		if m.Profile == profile {
-			out.Mounts = append(out.Mounts, m)
-		}
-	}
-	return out, f.unread
-}
-
-func (f *fakeMemory) Mount(_ context.Context, volumes ...tmpfs.Volume) error {
-	var failed []error
-	for _, v := range volumes {
-		f.changes = append(f.changes, "mount "+v.Name)
-		if err := f.fails[v.Name]; err != nil {
-			failed = append(failed, fmt.Errorf("mount volume %s: %w", v.Name, err))
-			continue
-		}
-		f.made++
-		f.mounts = append(f.mounts, tmpfs.Mount{Place: v.Place, Incarnation: fmt.Sprintf("%016x", f.made), Size: v.Bytes})
-	}
-	return errors.Join(failed...)
-}
-
-func (f *fakeMemory) Unmount(_ context.Context, places ...tmpfs.Place) error {
-	var failed []error
-	for _, p := range places {
-		f.changes = append(f.changes, "unmount "+p.Name)
-		if err := f.fails[p.Name]; err != nil {
-			failed = append(failed, fmt.Errorf("unmount volume %s: %w", p.Name, err))
-			continue
-		}
-		f.mounts = slices.DeleteFunc(f.mounts, func(m tmpfs.Mount) bool { return m.Place == p })
-	}
-	return errors.Join(failed...)
-}
-
 // inMemory is a node without ZFS and without any program, and declares volumes of 1Gi.
-func inMemory(t *testing.T, volumes ...string) (*Node, *fakeMemory, *fake, *v1alpha1.PgNodeStorage) {
+func inMemory(t *testing.T, volumes ...string) (*Node, *tmpfstest.Fake, *fake, *v1alpha1.PgNodeStorage) {
 	t.Helper()
-	f, m := newFake(t, func(f *fake) { f.answers = nil }), &fakeMemory{fails: map[string]error{}}
+	f, m := newFake(t, func(f *fake) { f.answers = nil }), &tmpfstest.Fake{Fails: map[string]error{}}
 	n := f.node()
 	n.Memory = m
 	s := &v1alpha1.PgNodeStorage{
@@ -106,7 +59,7 @@ func TestVolumesInMemoryAreMountedInOnePassAndReadBackInTheNext(t *testing.T) {
 	declare(s, "b")
 	memoryPass(t, n, s)
 	r := memoryPass(t, n, s)
-	same(t, "changes", strings.Join(m.changes, ", "), "mount a, mount b, unmount a")
+	same(t, "changes", strings.Join(m.Changes, ", "), "mount a, mount b, unmount a")
 	same(t, "condition", line(r.Outcomes[0]), "VolumesMounted done VolumesMounted: 1 volumes in memory are mounted")
 	same(t, "commands", len(f.reads)+len(f.changes), 0)
 }
@@ -116,12 +69,12 @@ func TestVolumeThatIsGoneIsReportedAndNotMounted(t *testing.T) {
 	memoryPass(t, n, s)
 	memoryPass(t, n, s)
 	s.Spec.Memory.Volumes[0].Incarnation = s.Status.Memory.Volumes[0].Incarnation
-	m.mounts, m.changes = nil, nil
+	m.Mounts, m.Changes = nil, nil
 	r := memoryPass(t, n, s)
 	if v := r.Status.Memory.Volumes[0]; r.Changed || v.State != v1alpha1.MemoryVolumeLost || v.Path != "" {
 		t.Errorf("changed %v, status %+v", r.Changed, v)
 	}
-	same(t, "changes", len(m.changes), 0)
+	same(t, "changes", len(m.Changes), 0)
 	for _, c := range s.Status.Conditions {
 		if c.Type == v1alpha1.ConditionReady && c.Status != metav1.ConditionTrue {
 			t.Errorf("Ready is %s: %s", c.Reason, c.Message)
@@ -131,7 +84,7 @@ func TestVolumeThatIsGoneIsReportedAndNotMounted(t *testing.T) {
 
 func TestVolumeThatCannotBeMountedDoesNotHoldBackAnother(t *testing.T) {
 	n, m, _, s := inMemory(t, "a", "b")
-	m.fails["a"] = errors.New("cannot allocate memory")
+	m.Fails["a"] = errors.New("cannot allocate memory")
 	r := memoryPass(t, n, s)
 	same(t, "condition", line(r.Outcomes[0]), "VolumesMounted invalid HostCommandFailed: the node refused to mount or unmount a volume; the agent retries every minute: mount volume a: cannot allocate memory")
 	r = memoryPass(t, n, s)
@@ -142,12 +95,12 @@ func TestVolumeThatCannotBeMountedDoesNotHoldBackAnother(t *testing.T) {
 
 func TestVolumeInUseIsNotTriedAgainAtOnce(t *testing.T) {
 	n, m, _, s := inMemory(t)
-	m.mounts = []tmpfs.Mount{{Place: tmpfs.Place{Profile: "fast", Name: "old"}, Incarnation: "0123456789abcdef", Size: gib}}
-	m.fails["old"] = fmt.Errorf("%w: a process has a file of it open", tmpfs.ErrInUse)
+	m.Mounts = []tmpfs.Mount{{Place: tmpfs.Place{Profile: "fast", Name: "old"}, Incarnation: "0123456789abcdef", Size: gib}}
+	m.Fails["old"] = fmt.Errorf("%w: a process has a file of it open", tmpfs.ErrInUse)
 	if r := memoryPass(t, n, s); r.Changed || r.Outcomes[0].Reason != v1alpha1.ReasonMounting {
 		t.Errorf("changed %v, %s", r.Changed, line(r.Outcomes[0]))
 	}
-	m.fails = nil
+	m.Fails = nil
 	if r := memoryPass(t, n, s); !r.Changed {
 		t.Error("it was not unmounted once it was free")
 	}
@@ -155,30 +108,30 @@ func TestVolumeInUseIsNotTriedAgainAtOnce(t *testing.T) {
 
 func TestVolumesThatCannotBeReadLeaveTheNodeAlone(t *testing.T) {
 	n, m, _, s := inMemory(t, "a")
-	m.unread = errors.New("mount namespace of the node: permission denied")
+	m.Unread = errors.New("mount namespace of the node: permission denied")
 	r, err := n.Pass(t.Context(), s)
-	if !errors.Is(err, m.unread) || len(m.changes) != 0 {
-		t.Errorf("error %v, changes %q", err, m.changes)
+	if !errors.Is(err, m.Unread) || len(m.Changes) != 0 {
+		t.Errorf("error %v, changes %q", err, m.Changes)
 	}
 	same(t, "condition", line(r.Outcomes[0]), "VolumesMounted wait unknown HostCommandFailed: the volumes in memory could not be read: mount namespace of the node: permission denied")
 }
 
 func TestDryRunOfVolumesInMemoryOnlyReports(t *testing.T) {
 	n, m, _, s := inMemory(t, "new")
-	m.mounts = []tmpfs.Mount{{Place: tmpfs.Place{Profile: "fast", Name: "old"}, Incarnation: "0123456789abcdef", Size: gib}}
+	m.Mounts = []tmpfs.Mount{{Place: tmpfs.Place{Profile: "fast", Name: "old"}, Incarnation: "0123456789abcdef", Size: gib}}
 	var reported []string
 	n.DryRun = func(argv []string) { reported = append(reported, strings.Join(argv, " ")) }
 	r := memoryPass(t, n, s)
 	if err := n.Release(t.Context(), s); !errors.Is(err, tmpfs.ErrInUse) || !strings.Contains(err.Error(), "(dry run)") {
 		t.Errorf("with a volume: %v", err)
 	}
-	if r.Changed || len(m.changes) != 0 || !strings.HasSuffix(r.Outcomes[0].Message, msgDryRun) {
-		t.Errorf("changed %v, %q: %s", r.Changed, m.changes, line(r.Outcomes[0]))
+	if r.Changed || len(m.Changes) != 0 || !strings.HasSuffix(r.Outcomes[0].Message, msgDryRun) {
+		t.Errorf("changed %v, %q: %s", r.Changed, m.Changes, line(r.Outcomes[0]))
 	}
 	same(t, "reported", strings.Join(reported, "; "), "umount /run/pgstorage/memory/fast/old; "+
 		"mount -t tmpfs -o nosuid,nodev,noexec,noswap,mode=0755,size=1073741824,nr_inodes=65536 pgstorage /run/pgstorage/memory/fast/new; "+
 		"umount /run/pgstorage/memory/fast/old")
-	m.mounts = nil
+	m.Mounts = nil
 	if err := n.Release(t.Context(), s); err != nil {
 		t.Errorf("without a volume: %v", err)
 	}
@@ -187,20 +140,20 @@ func TestDryRunOfVolumesInMemoryOnlyReports(t *testing.T) {
 func TestReleaseUnmountsTheVolumesOfTheProfileOnly(t *testing.T) {
 	n, m, f, s := inMemory(t, "a", "b")
 	memoryPass(t, n, s)
-	m.mounts = append(m.mounts, tmpfs.Mount{Place: tmpfs.Place{Profile: "other", Name: "a"}})
-	m.changes, m.fails["a"] = nil, tmpfs.ErrInUse
+	m.Mounts = append(m.Mounts, tmpfs.Mount{Place: tmpfs.Place{Profile: "other", Name: "a"}})
+	m.Changes, m.Fails["a"] = nil, tmpfs.ErrInUse
 	if err := n.Release(t.Context(), s); !errors.Is(err, tmpfs.ErrInUse) {
 		t.Errorf("error %v", err)
 	}
-	delete(m.fails, "a")
+	delete(m.Fails, "a")
 	for range 2 {
 		if err := n.Release(t.Context(), s); err != nil {
 			t.Error(err)
 		}
 	}
-	same(t, "changes", strings.Join(m.changes, ", "), "unmount a, unmount b, unmount a")
-	if len(m.mounts) != 1 || m.mounts[0].Profile != "other" {
-		t.Errorf("left are %+v", m.mounts)
+	same(t, "changes", strings.Join(m.Changes, ", "), "unmount a, unmount b, unmount a")
+	if len(m.Mounts) != 1 || m.Mounts[0].Profile != "other" {
+		t.Errorf("left are %+v", m.Mounts)
 	}
 	same(t, "commands", len(f.reads)+len(f.changes), 0)
 }
