@@ -25,6 +25,10 @@ const (
 	// one lasts twice as long, up to ReadBackEvery: an instance that answers nothing
 	// delays a pass by scrapeTimeout, or by slowTimeout.
 	retryReadBack = 5 * time.Second
+	// askAgain is when an instance is read again that did not answer in time. CloudNativePG
+	// computes the answer nonetheless, and then keeps it for 30 s (cloudnative-pg
+	// pkg/management/postgres/metrics/collector.go; spec.monitoring.metricsQueriesTTL).
+	askAgain = 10 * time.Second
 	// followEvery is how long the read-back of a follower is believed, because its lag
 	// changes. CloudNativePG caches the figures for as long.
 	followEvery = 30 * time.Second
@@ -55,6 +59,8 @@ type remembered struct {
 	seen observed.ReadBack
 	// settled is set by the caller when the values were as wanted.
 	settled bool
+	// late is when an instance did not answer in time, where it is to be read again soon.
+	late time.Time
 	// unsettled counts the reads in a row that were not.
 	unsettled int
 	// follows says that the Cluster replicates another one.
@@ -92,16 +98,50 @@ func (m *remembered) watch(last remembered) {
 	}
 }
 
-// ttl is how long it is believed.
-func (m remembered) ttl() time.Duration {
+// until is the time until which it is believed.
+func (m remembered) until() time.Time {
 	longest := ReadBackEvery
 	if m.follows {
 		longest = followEvery
 	}
-	if m.settled {
-		return longest
+	switch {
+	case !m.late.IsZero():
+		return m.late.Add(askAgain)
+	case m.settled:
+		return m.at.Add(longest)
 	}
-	return min(retryReadBack<<min(m.unsettled, 10), longest)
+	return m.at.Add(min(retryReadBack<<min(m.unsettled, 10), longest))
+}
+
+// tooSlow says whether an instance did not answer in time.
+func tooSlow(seen observed.ReadBack) bool {
+	for _, text := range seen.Errors {
+		if text == errNoAnswer.Error() {
+			return true
+		}
+	}
+	return false
+}
+
+// then is what is remembered after the next read. An instance that is too slow is read a second
+// time soon. Until then, what was as wanted is believed.
+func (m remembered) then(next remembered) remembered {
+	same := m.key == next.key
+	if tooSlow(next.seen) && (!same || m.late.IsZero()) {
+		if same && m.settled {
+			m.late = next.at
+			return m
+		}
+		next.late = next.at
+	}
+	if same && !m.settled {
+		next.unsettled = m.unsettled
+		if next.late.IsZero() {
+			next.unsettled++
+		}
+	}
+	next.watch(m)
+	return next
 }
 
 // Of returns what the instances of a healthy Cluster report of the parameters with
@@ -111,19 +151,15 @@ func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster, names []string) ob
 	name := types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 	key := naming.Hash([]any{c.UID, c.Annotations[naming.AnnotationIntent], c.Status.InstancesReportedState, c.Status.CurrentPrimary, names})
 	r.mu.Lock()
-	last, found := r.known[name]
+	last := r.known[name]
 	r.mu.Unlock()
-	same := found && last.key == key
-	if same && r.Clock.Since(last.at) < last.ttl() {
+	if last.key == key && r.Clock.Now().Before(last.until()) {
 		return last.seen
 	}
 	next := remembered{key: key, seen: r.scrape(ctx, c, names), follows: c.Spec.ReplicaCluster != nil}
-	if same && !last.settled {
-		next.unsettled = last.unsettled + 1
-	}
 	next.at = r.Clock.Now()
 	next.seen.Archive.At = next.at
-	next.watch(last)
+	next = last.then(next)
 	r.remember(name, next)
 	return next.seen
 }
@@ -154,7 +190,7 @@ func (r *ReadBack) Next(name types.NamespacedName) time.Duration {
 	if !found {
 		return retryReadBack
 	}
-	return max(m.ttl()-r.Clock.Since(m.at), time.Second)
+	return max(m.until().Sub(r.Clock.Now()), time.Second)
 }
 
 // Settle notes that the last values were as wanted.

@@ -455,12 +455,12 @@ func TestSilentInstances(t *testing.T) {
 	_ = listener.Close() // refuses at once
 	name := types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 	var waits []time.Duration
-	for range 9 {
+	for range 13 {
 		waits = append(waits, r.Next(name))
 		clock.SetTime(clock.Now().Add(r.Next(name)))
 		r.Of(t.Context(), c, nil)
 	}
-	want := []time.Duration{5, 10, 20, 40, 80, 160, 300, 300, 300}
+	want := []time.Duration{10, 10, 10, 20, 10, 40, 10, 80, 10, 160, 10, 300, 10}
 	for i := range want {
 		if waits[i] != want[i]*time.Second {
 			t.Fatalf("waits %v, want %v s", waits, want)
@@ -472,8 +472,54 @@ func TestSilentInstances(t *testing.T) {
 	}
 	c.Status.CurrentPrimary = "db-07"
 	asked := len(n.dialed)
-	if r.Of(t.Context(), c, nil); len(n.dialed) == asked || r.Next(name) != retryReadBack {
+	if r.Of(t.Context(), c, nil); len(n.dialed) == asked || r.Next(name) != askAgain {
 		t.Errorf("another primary: %d dialed, next in %s", len(n.dialed)-asked, r.Next(name))
+	}
+}
+
+// TestSlowAnswerIsReadTheSecondTime: CloudNativePG computes an answer for a reader that left, and
+// keeps it. What was as wanted before is believed until then, and not for longer.
+func TestSlowAnswerIsReadTheSecondTime(t *testing.T) {
+	clock := testclock.NewFakePassiveClock(time.Unix(1000, 0))
+	var slow, silent bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if slow || silent {
+			slow = false
+			<-request.Context().Done()
+			return
+		}
+		says(honest)(w, request)
+	}))
+	t.Cleanup(server.Close)
+	n := &network{server: server.Listener.Addr().String()}
+	c := database()
+	name := types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
+	r := &ReadBack{Pods: pods{"db-1": instance(nil)}, Clock: clock, Dial: n.dial}
+	for i, step := range []struct {
+		slow, silent bool
+		read         int // instances that were
+		next         time.Duration
+	}{
+		{slow: true, read: 0, next: askAgain},
+		{read: 1, next: ReadBackEvery}, // and settled
+		{slow: true, read: 1, next: askAgain},
+		{read: 1, next: ReadBackEvery},
+		{silent: true, read: 1, next: askAgain},
+		{silent: true, read: 0, next: retryReadBack},
+		{silent: true, read: 0, next: askAgain},
+		{read: 1, next: ReadBackEvery},
+	} {
+		slow, silent = step.slow, step.silent
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		seen := r.Of(ctx, c, []string{"jit"})
+		cancel()
+		if step.next == ReadBackEvery {
+			r.Settle(name)
+		}
+		if len(seen.Instances) != step.read || r.Next(name) != step.next {
+			t.Errorf("step %d: %d instances and %v, next in %s; want %d and %s", i, len(seen.Instances), seen.Errors, r.Next(name), step.read, step.next)
+		}
+		clock.SetTime(clock.Now().Add(r.Next(name)))
 	}
 }
 
