@@ -12,7 +12,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e-zfs.sh NAME [TEST]}
 TEST=${2:-TestJourney}
 NODES=(zfs1)
-[ "$TEST" != TestTwoNodes ] || NODES=(zfs1 zfs2)
+if [ "$TEST" = TestTwoNodes ]; then
+	NODES=(zfs1 zfs2)
+	# Four emulated processors on two real ones wait for each other.
+	export PGSTORAGE_ZFS_NODE_PROCESSORS=1
+fi
 # The tutorial begins with a blank disk, and one that is not.
 [ "$TEST" != TestTutorialOfZFS ] || export PGSTORAGE_ZFS_NODE_NVME="A X"
 # The machine's images come from this machine's Docker, and its pods are routed

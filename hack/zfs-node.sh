@@ -21,6 +21,7 @@ NUMBER=${NODE#zfs}
 TAP=pgstzfs$NUMBER
 SOCKET=$RUN/$CLUSTER.$NODE
 MEMORY=${PGSTORAGE_ZFS_NODE_MEMORY:-4096}
+PROCESSORS=${PGSTORAGE_ZFS_NODE_PROCESSORS:-2}
 # A processor that QEMU emulates, where its default lacks instructions.
 CPU=${PGSTORAGE_ZFS_NODE_CPU:-}
 POOL_SIZE=16G
@@ -168,7 +169,7 @@ power() {
 	TMPDIR=$DIR nbdkit --pidfile "$DIR/nbdkit.pid" -U "$SOCKET" --filter=cache file "$DIR/tank.img" cache=writeback cache-min-block-size=4K </dev/null 8>&- 9>&-
 	until_ok 20 "nbdkit" test -s "$DIR/nbdkit.pid"
 	# shellcheck disable=SC2046 # drive and nvme print words
-	TMPDIR=$DIR setsid nohup nice -n 5 qemu-system-x86_64 "${acceleration[@]}" -smp 2 -m "$MEMORY" \
+	TMPDIR=$DIR setsid nohup nice -n 5 qemu-system-x86_64 "${acceleration[@]}" -smp "$PROCESSORS" -m "$MEMORY" \
 		-nodefaults -no-user-config -display none -serial "file:$DIR/console.log" -no-reboot \
 		-kernel "$image/vmlinuz" -initrd "$image/initrd.gz" \
 		-append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off norandmaps no_timer_check net.ifnames=0" \
