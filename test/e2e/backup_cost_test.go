@@ -79,15 +79,15 @@ func (v *costly) rounds(t *testing.T) {
 	var bare, archiving, during []float64
 	for round := range costRounds {
 		v.archiver(t, "STOP")
-		bare = append(bare, tps(t, v.shop))
+		bare = append(bare, tps(t, v.shop, roundSeconds))
 		v.archiver(t, "CONT")
 		v.archived(t)
-		archiving = append(archiving, tps(t, v.shop))
+		archiving = append(archiving, tps(t, v.shop, roundSeconds))
 		v.archived(t)
 		name := fmt.Sprintf("cost-%d", round)
 		v.backUp(t, name)
 		v.inPhase(t, name, cnpgv1.BackupPhaseRunning, cnpgv1.BackupPhaseStarted)
-		during = append(during, tps(t, v.shop))
+		during = append(during, tps(t, v.shop, roundSeconds))
 		b := &cnpgv1.Backup{}
 		if err := c.Get(t.Context(), client.ObjectKey{Namespace: v.shop.Namespace, Name: name}, b); err != nil {
 			t.Fatal(err)
@@ -105,9 +105,6 @@ func (v *costly) rounds(t *testing.T) {
 		faults.Way{Name: "WAL is archived, and a base backup runs", TPS: during, Mark: leastBackedUpTPS})
 	if err != nil {
 		t.Error(err)
-	}
-	if share := median(during) / median(bare); share < leastBackedUpTPS {
-		t.Errorf("during a base backup the database has %.3f times the TPS, want at least %.2f", share, leastBackedUpTPS)
 	}
 }
 

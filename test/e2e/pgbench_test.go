@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -19,10 +18,13 @@ func pgbench(t *testing.T, cr *v1alpha1.PgStorageCluster, args ...string) string
 
 var tpsLine = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
 
+// roundSeconds of a round of pgbench.
+const roundSeconds = 15
+
 // tps of a database for some seconds.
-func tps(t *testing.T, cr *v1alpha1.PgStorageCluster) float64 {
+func tps(t *testing.T, cr *v1alpha1.PgStorageCluster, seconds int) float64 {
 	t.Helper()
-	out := pgbench(t, cr, "-N", "-c", "4", "-T", "15")
+	out := pgbench(t, cr, "-N", "-c", "4", "-T", strconv.Itoa(seconds))
 	found := tpsLine.FindStringSubmatch(out)
 	if found == nil {
 		t.Fatalf("no TPS in %s", out)
@@ -32,9 +34,4 @@ func tps(t *testing.T, cr *v1alpha1.PgStorageCluster) float64 {
 		t.Fatal(err)
 	}
 	return value
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }

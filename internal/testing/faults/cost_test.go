@@ -1,14 +1,19 @@
 package faults
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// The medians of an even number of rounds are in the middle; a mark that is missed says so.
+// The medians of an even number of rounds are in the middle. A mark that is missed is an error, and
+// one that the rounds do not decide is neither.
 func TestCost(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
 	if err := os.WriteFile(page, []byte("# Cost\n<!-- cost of a backup -->\n<!-- end of cost of a backup -->\n"), 0o600); err != nil {
@@ -16,19 +21,22 @@ func TestCost(t *testing.T) {
 	}
 	bare := Way{Name: "without archive", TPS: []float64{2130, 2050, 2035, 1685}}
 	backup := Way{Name: "during a base backup", TPS: []float64{1800, 1665, 2127, 2068}, Mark: 0.90}
-	slow := Way{Name: "slow", TPS: []float64{1000}, Mark: 0.90}
-	if err := WriteCost(page, "a backup", "2026-01-02", bare, backup, slow); err != nil {
-		t.Fatal(err)
+	slow := Way{Name: "slow", TPS: []float64{1000, 1100, 900, 800}, Mark: 0.90}
+	quick := Way{Name: "quick", TPS: []float64{2130, 2070, 2045, 1685}, Mark: 0.90}
+	err := WriteCost(page, "a backup", "2026-01-02", bare, backup, slow, quick)
+	if err == nil || !strings.HasPrefix(err.Error(), "slow: 0.48") {
+		t.Errorf("a mark that is missed: %v", err)
 	}
 	const want = `# Cost
 <!-- cost of a backup -->
-Medians of 2026-01-02:
+Medians of 2026-01-02, with the ratio of pairs and its interval at 95%:
 
-| way | TPS | lowest | highest | times as many | mark |
-|---|---|---|---|---|---|
-| without archive | 2042 | 1685 | 2130 | 1.00 |  |
-| during a base backup | 1934 | 1665 | 2127 | 0.95 | 0.90: PASS |
-| slow | 1000 | 1000 | 1000 | 0.49 | 0.90: MISS |
+| way | rounds | TPS | lowest | highest | times as many | mark |
+|---|---|---|---|---|---|---|
+| without archive | 4 | 2042 | 1685 | 2130 |  |  |
+| during a base backup | 4 | 1934 | 1665 | 2127 | 0.97 (0.71 to 1.32) | 0.90: not shown |
+| slow | 4 | 950 | 800 | 1100 | 0.48 (0.42 to 0.55) | 0.90: MISS |
+| quick | 4 | 2058 | 1685 | 2130 | 1.00 (1.00 to 1.01) | 0.90: PASS |
 <!-- end of cost of a backup -->
 `
 	got, err := os.ReadFile(page)
@@ -40,5 +48,8 @@ Medians of 2026-01-02:
 	}
 	if err := WriteCost("", "nothing", "2026-01-02", Way{Name: "no round"}); err == nil {
 		t.Error("a way without rounds has no error")
+	}
+	if err := WriteCost(page, "a backup", "2026-01-02", bare, Way{Name: "shorter", TPS: bare.TPS[1:]}); !errors.Is(err, statistics.ErrNotPaired) {
+		t.Errorf("rounds without pairs: %v", err)
 	}
 }
