@@ -28,8 +28,8 @@ type twoNodes struct {
 	shop *v1alpha1.PgStorageCluster
 	// lost is the node of the first primary, and kept the other one.
 	lost, kept string
-	// guid of the pool that is lost with its node.
-	guid string
+	// guid of the pool that is lost with its node, and dataset of the first primary in it.
+	guid, dataset string
 }
 
 // TestTwoNodes loses one of two nodes for good. The user has its instance cloned on the other
@@ -89,6 +89,11 @@ func (two *twoNodes) spread(t *testing.T) {
 		t.Fatalf("the instances are on %v", homes)
 	}
 	two.guid = storageOn(t, profileName, two.lost).Status.Pool.GUID
+	for _, v := range two.shop.Status.Volumes {
+		if v.Node == two.lost {
+			two.dataset = v.Dataset
+		}
+	}
 }
 
 // nodeGone cuts the power of the primary's node. The command that has the instance
@@ -123,9 +128,9 @@ func (two *twoNodes) nodeGone(t *testing.T) {
 	acknowledgedAtLeast(t, writer, rows+afterFault)
 	t.Logf("%d more commits were acknowledged %s after the cut", afterFault, time.Since(begin).Round(time.Second))
 	ready(t, two.shop)
-	for instance, home := range two.homes() {
-		if home != two.kept || instance == former {
-			t.Errorf("instance %s is on %s", instance, home)
+	for _, v := range two.shop.Status.Volumes {
+		if v.Node != two.kept || v.Dataset == two.dataset {
+			t.Errorf("instance %s is in %s on %s", v.Instance, v.Dataset, v.Node)
 		}
 	}
 	nothingLost(t, two.shop, writer)
