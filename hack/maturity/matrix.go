@@ -27,10 +27,13 @@ type line struct {
 var lines = []line{
 	{"power of the node", []string{
 		"the node's power is cut", "the node's power is cut, full_page_writes=off", "the node's power is cut, full_page_writes=on",
+		"the node's power is cut, full_page_writes=off, on Kubernetes",
 		"the server's container is killed (SIGKILL of supervisor and ZeroFS), node reset",
 		"a node with an OSD loses its power, and returns", "the power of a database's machine is cut above a mapped image",
 		"the power of a database's machine is cut above a volume of ceph-csi", "the power of a database's machine is cut above a mapped image on zvols",
 	}},
+	{"node gone for good", []string{"the primary's node is gone for good, on Kubernetes"}},
+	{"primary killed", []string{"the primary is killed, full_page_writes=off, on Kubernetes"}},
 	{"ordered shutdown of the node", []string{"everything is stopped in order, and the node boots"}},
 	{"node frozen and replaced", []string{"the node is frozen, another machine takes its place, and it thaws"}},
 	{"process of the storage killed", []string{

@@ -17,11 +17,12 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/acks"
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
 )
 
 // failover kills the primary of two instances that run without full-page images.
 // pg_rewind is let in because they are on while the former primary is away.
-func failover(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+func failover(t *testing.T, shop *v1alpha1.PgStorageCluster, report *faults.Report) {
 	begin := time.Now()
 	scaleOut(t, shop)
 	t.Logf("two instances after %s", time.Since(begin).Round(time.Second))
@@ -59,7 +60,7 @@ func failover(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		t.Errorf("the claims are other ones: %s", diff)
 	}
 	acknowledgedAtLeast(t, writer, rows+afterFault)
-	nothingLost(t, shop, writer)
+	ended(t, report, "the primary is killed, full_page_writes=off, on Kubernetes", shop, writer, begin)
 	for pod := range pods(t, shop) {
 		intact(t, shop, pod)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,11 +24,13 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/testing/acks"
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // TestJourney follows one database on ZFS through its life.
 func TestJourney(t *testing.T) {
+	report := reportOfZFS(t)
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	shop := database()
 	step := live.InTurnOn(t, shop)
@@ -36,8 +39,8 @@ func TestJourney(t *testing.T) {
 	step("benchmark to a result", benchmarkToResult)
 	step("retuned while it runs", retune)
 	step("full_page_writes off, by proof", withoutFullPages)
-	step("power cut while commits are acknowledged", powerCut)
-	step("the primary is lost with full_page_writes off, and returns by pg_rewind", failover)
+	step("power cut while commits are acknowledged", func(t *testing.T, shop *v1alpha1.PgStorageCluster) { powerCut(t, shop, report) })
+	step("the primary is lost with full_page_writes off, and returns by pg_rewind", func(t *testing.T, shop *v1alpha1.PgStorageCluster) { failover(t, shop, report) })
 	step("deletion takes the volumes and leaves the pool", deletion)
 }
 
@@ -279,6 +282,22 @@ func nothingLost(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.P
 	return all, 0
 }
 
+// reportOfZFS has the runs of faults of a test, on a page whose seconds are those of test/vm.
+func reportOfZFS(t *testing.T) *faults.Report {
+	t.Helper()
+	report := &faults.Report{Accelerator: os.Getenv("PGSTORAGE_VM_ACCELERATOR"), Seconds: "s to writes"}
+	report.WhenDone(t, os.Getenv("PGSTORAGE_ZFS_REPORT"))
+	return report
+}
+
+// ended looks for each acknowledged row after a fault, and records its run.
+func ended(t *testing.T, report *faults.Report, fault string, shop *v1alpha1.PgStorageCluster, writer *corev1.Pod, began time.Time) {
+	t.Helper()
+	all, lost := nothingLost(t, shop, writer)
+	report.Versions = "CloudNativePG " + must(t)(live.CNPGVersion(t.Context())) + ", zfs-localpv " + os.Getenv("PGSTORAGE_ZFS_LOCALPV") + ", PostgreSQL " + strings.Fields(mustPSQL(t, shop, "SHOW server_version"))[0]
+	report.Ended(fault, all, lost, acks.Pause(must(t)(logs(t.Context(), writer)), began))
+}
+
 // intact reads every page of an instance, with its checksum, and holds indexes
 // against tables.
 func intact(t *testing.T, shop *v1alpha1.PgStorageCluster, pod string) {
@@ -295,7 +314,7 @@ func intact(t *testing.T, shop *v1alpha1.PgStorageCluster, pod string) {
 	must(t)(inPod(t.Context(), shop, pod, "pg_amcheck", "--heapallindexed", "-d", "app"))
 }
 
-func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster, report *faults.Report) {
 	guid, boot := nodeStorage(t).Status.Pool.GUID, bootID(t)
 	writer := loaded(t, shop)
 	cuts := strings.Count(must(t)(logs(t.Context(), writer)), "cut ")
@@ -336,7 +355,7 @@ func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if got := must(t)(host(t.Context(), "/bin/cat", "/sys/module/zfs/parameters/zfs_arc_max")); got != strconv.Itoa(arcMax) {
 		t.Errorf("zfs_arc_max is %s after the boot", got)
 	}
-	nothingLost(t, shop, writer)
+	ended(t, report, "the node's power is cut, full_page_writes=off, on Kubernetes", shop, writer, cut)
 	intact(t, shop, shop.Status.Database.Primary)
 	readBack(t)
 }

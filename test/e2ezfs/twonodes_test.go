@@ -20,12 +20,14 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/testing/acks"
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // twoNodes is a database with an instance on each of two nodes.
 type twoNodes struct {
-	shop *v1alpha1.PgStorageCluster
+	shop   *v1alpha1.PgStorageCluster
+	report *faults.Report
 	// lost is the node of the first primary, and kept the other one.
 	lost, kept string
 	// guid of the pool that is lost with its node, and dataset of the first primary in it.
@@ -36,7 +38,7 @@ type twoNodes struct {
 // one, and gives the name of the lost node to a new machine.
 func TestTwoNodes(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-	two := &twoNodes{shop: database()}
+	two := &twoNodes{shop: database(), report: reportOfZFS(t)}
 	step := live.InTurn(t)
 	step("from blank disks to an instance on each node", two.spread)
 	step("the primary's node is gone for good", two.nodeGone)
@@ -133,7 +135,7 @@ func (two *twoNodes) nodeGone(t *testing.T) {
 			t.Errorf("instance %s is in %s on %s", v.Instance, v.Dataset, v.Node)
 		}
 	}
-	nothingLost(t, two.shop, writer)
+	ended(t, two.report, "the primary's node is gone for good, on Kubernetes", two.shop, writer, begin)
 	for pod := range pods(t, two.shop) {
 		intact(t, two.shop, pod)
 	}
