@@ -87,7 +87,7 @@ var features = []feature{
 	},
 	{
 		Name:     "Profile `ZFSLocalPV`: node agent, pools, datasets, volumes, memory budget",
-		EndToEnd: claim{Evidence: "test/e2ezfs TestJourney", Where: "a virtual machine as a node of kind, `make test-e2e-zfs`"},
+		EndToEnd: claim{Evidence: "test/e2ezfs TestJourney", Where: "a virtual machine as a node of kind, `make test-e2e-zfs`; two, of which one is lost for good, `make test-e2e-zfs-nodes`"},
 		Faults:   claim{Evidence: "docs/faults/zfslocalpv.jsonl"},
 		Tutorial: claim{Evidence: "docs/tutorial-zfs.md"},
 	},
