@@ -107,15 +107,20 @@ func database() *v1alpha1.PgStorageCluster {
 
 // insertLoop commits one row after another, and prints each only when Postgres has acknowledged
 // it. It does not reuse the number of a row whose fate is unknown: after a cut, the next
-// session starts with numbers of its own. It prints when each row was written, in seconds since
-// 1970, and ends when the table "stop" exists.
+// session starts with numbers of its own. It prints when each row was acknowledged, in seconds
+// since 1970 by its own clock: that of an emulated machine can be behind. It ends when the table
+// "stop" exists.
 const insertLoop = `
+set -o pipefail
 session=0
 until [ "$(psql -XAtq -c "SELECT to_regclass('stop') IS NOT NULL" 2>/dev/null)" = t ]; do
   session=$((session+1))
   for i in {1..100}; do
-    echo "INSERT INTO acked VALUES ($((session*1000+i))) RETURNING 'at ' || extract(epoch FROM clock_timestamp()) || E'\\nack ' || id;"
-  done | timeout 30 stdbuf -oL psql -XAtq -v ON_ERROR_STOP=1 2>/dev/null || { echo "cut $session"; sleep 1; }
+    echo "INSERT INTO acked VALUES ($((session*1000+i))) RETURNING 'ack ' || id;"
+  done | timeout 30 stdbuf -oL psql -XAtq -v ON_ERROR_STOP=1 2>/dev/null | while read -r acknowledged; do
+    echo "at $EPOCHREALTIME"
+    echo "$acknowledged"
+  done || { echo "cut $session"; sleep 1; }
 done
 echo done`
 
