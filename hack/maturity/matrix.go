@@ -34,7 +34,7 @@ var lines = []line{
 	}},
 	{"node gone for good", []string{"the primary's node is gone for good, on Kubernetes"}},
 	{"primary killed", []string{"the primary is killed, full_page_writes=off, on Kubernetes"}},
-	{"ordered shutdown of the node", []string{"everything is stopped in order, and the node boots"}},
+	{"ordered shutdown of the node", []string{"everything is shut down cleanly, and the node boots"}},
 	{"node frozen and replaced", []string{"the node is frozen, another machine takes its place, and it thaws"}},
 	{"process of the storage killed", []string{
 		"ZeroFS is killed (SIGKILL)", "an OSD's pod is deleted", "an OSD's pod is deleted below a mapped image",
@@ -101,11 +101,10 @@ func cell(runs []*faults.Run) string {
 	if len(runs) == 0 {
 		return "not run"
 	}
-	lost, seconds := 0, []float64{}
+	lost := 0
 	for _, run := range runs {
 		lost += run.Lost
-		seconds = append(seconds, run.Seconds)
 	}
-	slices.Sort(seconds)
-	return fmt.Sprintf("%d runs, %d lost, %.0f s (worst %.0f)", len(runs), lost, seconds[len(seconds)/2], seconds[len(seconds)-1])
+	median, worst := faults.Seconds(runs)
+	return fmt.Sprintf("%d runs, %d lost, %.0f s (worst %.0f)", len(runs), lost, median, worst)
 }

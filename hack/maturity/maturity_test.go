@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
 )
 
 // tree is a folder with files.
@@ -106,7 +108,7 @@ func TestMatrixHasEveryCaseInARow(t *testing.T) {
 	r := tree(t, sample)
 	columns := []column{{"A", "docs/f.jsonl"}, {"B", "docs/none.jsonl"}}
 	got, err := r.matrix(columns, []line{{"power", []string{"cut"}}, {"other", nil}})
-	const want = "| fault | A | B |\n|---|---|---|\n| power | 2 runs, 0 lost, 9 s (worst 9) | not run |\n| other | not run | not run |\n"
+	const want = "| fault | A | B |\n|---|---|---|\n| power | 2 runs, 0 lost, 6 s (worst 9) | not run |\n| other | not run | not run |\n"
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,5 +117,28 @@ func TestMatrixHasEveryCaseInARow(t *testing.T) {
 	}
 	if _, err := r.matrix(columns, []line{{"other", nil}}); err == nil || !strings.Contains(err.Error(), `the case "cut"`) {
 		t.Errorf("a case without a row: %v", err)
+	}
+}
+
+// A page of faults is written by its tests. What changes its file, or how a row is made, must write
+// the page too.
+func TestPagesHaveTheirRuns(t *testing.T) {
+	files, err := filepath.Glob("../../docs/faults/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		runs, err := faults.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rows, _ := strings.Cut(faults.Table(runs.Runs(), ""), "|---|\n")
+		if rows == "" || !strings.Contains(string(page), rows) {
+			t.Errorf("the page of %s does not have the rows\n%s", file, rows)
+		}
 	}
 }

@@ -251,7 +251,7 @@ var storeFrozen = fault{"the S3 server is frozen (SIGSTOP) for " + outage.String
 
 // stopped is the journey of a well-maintained node: pgbench, a clean stop, the pool exported, a
 // boot.
-var stopped = fault{"everything is stopped in order, and the node boots", func(s *stack) time.Duration {
+var stopped = fault{"everything is shut down cleanly, and the node boots", func(s *stack) time.Duration {
 	s.Log(s.do("pgbench 10"))
 	s.do("unwatch")
 	s.do("down")

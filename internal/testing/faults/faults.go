@@ -12,6 +12,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
 // Run of one fault.
@@ -115,17 +117,30 @@ func Table(runs []*Run, seconds string) string {
 }
 
 func row(name string, runs []*Run) string {
-	acknowledged, lost, dates, seconds := 0, 0, []string{}, []float64{}
+	acknowledged, lost, dates := 0, 0, []string{}
 	for _, r := range runs {
 		acknowledged += r.Acknowledged
 		lost += r.Lost
 		dates = append(dates, r.Date)
-		seconds = append(seconds, r.Seconds)
 	}
-	slices.Sort(seconds)
 	slices.Sort(dates)
+	median, worst := Seconds(runs)
 	return fmt.Sprintf("| %s | %d | %d | %d | %.1f | %.1f | %s |\n", name, len(runs), acknowledged, lost,
-		seconds[len(seconds)/2], seconds[len(seconds)-1], strings.Join(slices.Compact(dates), ", "))
+		median, worst, strings.Join(slices.Compact(dates), ", "))
+}
+
+// Seconds of runs: their median, and the most. Both are 0 where there are no runs, or where one has
+// no finite number.
+func Seconds(runs []*Run) (median, worst float64) {
+	all := make([]float64, len(runs))
+	for i, r := range runs {
+		all[i] = r.Seconds
+	}
+	s, err := statistics.Summarise(all)
+	if err != nil {
+		return 0, 0
+	}
+	return s.Median, s.Max
 }
 
 // Circumstances of runs, a line for each that there were.
