@@ -318,8 +318,8 @@ func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster, report *faults.Repo
 	guid, boot := nodeStorage(t).Status.Pool.GUID, bootID(t)
 	writer := loaded(t, shop)
 	cuts := strings.Count(must(t)(logs(t.Context(), writer)), "cut ")
-	node(t, "cut", nodeName)
 	cut := time.Now()
+	node(t, "cut", nodeName)
 	eventually(t, "the client to lose its session", func(ctx context.Context) error {
 		out, err := logs(ctx, writer)
 		if err == nil && strings.Count(out, "cut ") == cuts {

@@ -110,8 +110,8 @@ func (m *memoryPool) replayed(t *testing.T) {
 
 func (m *memoryPool) powerCut(t *testing.T) {
 	boot, uid, writer := bootID(t), m.pool.UID, loaded(t, m.shop)
-	node(t, "cut", nodeName)
 	cut := time.Now()
+	node(t, "cut", nodeName)
 	mustPSQL(t, m.shop, fmt.Sprintf("INSERT INTO sales SELECT generate_series(%d, %d)", m.rows+1, m.rows+100))
 	m.rows += 100
 	t.Logf("the cluster committed %s after the cut", time.Since(cut).Round(time.Millisecond))

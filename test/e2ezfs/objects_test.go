@@ -108,8 +108,7 @@ func database() *v1alpha1.PgStorageCluster {
 // insertLoop commits one row after another, and prints each only when Postgres has acknowledged
 // it. It does not reuse the number of a row whose fate is unknown: after a cut, the next
 // session starts with numbers of its own. It prints when each row was acknowledged, in seconds
-// since 1970 by its own clock: that of an emulated machine can be behind. It ends when the table
-// "stop" exists.
+// since 1970 by its own clock, which is that of the test. It ends when the table "stop" exists.
 const insertLoop = `
 set -o pipefail
 session=0
