@@ -106,5 +106,8 @@ func cell(runs []*faults.Run) string {
 		lost += run.Lost
 	}
 	median, worst := faults.Seconds(runs)
+	if len(runs) == 1 {
+		return fmt.Sprintf("1 run, %d lost, %.0f s", lost, median)
+	}
 	return fmt.Sprintf("%d runs, %d lost, %.0f s (worst %.0f)", len(runs), lost, median, worst)
 }

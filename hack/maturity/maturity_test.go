@@ -106,9 +106,9 @@ func TestUpgradeNeedsARelease(t *testing.T) {
 
 func TestMatrixHasEveryCaseInARow(t *testing.T) {
 	r := tree(t, sample)
-	columns := []column{{"A", "docs/f.jsonl"}, {"B", "docs/none.jsonl"}}
+	columns := []column{{"A", "docs/f.jsonl"}, {"B", "docs/none.jsonl"}, {"C", "docs/lost.jsonl"}}
 	got, err := r.matrix(columns, []line{{"power", []string{"cut"}}, {"other", nil}})
-	const want = "| fault | A | B |\n|---|---|---|\n| power | 2 runs, 0 lost, 6 s (worst 9) | not run |\n| other | not run | not run |\n"
+	const want = "| fault | A | B | C |\n|---|---|---|---|\n| power | 2 runs, 0 lost, 6 s (worst 9) | not run | 1 run, 1 lost, 2 s |\n| other | not run | not run | not run |\n"
 	if err != nil {
 		t.Fatal(err)
 	}
