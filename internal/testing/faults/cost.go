@@ -38,8 +38,8 @@ func Cost(date string, ways ...Way) (string, error) {
 				return "", fmt.Errorf("%s: %w", way.Name, err)
 			}
 			ratio = fmt.Sprintf("%.2f (%.2f to %.2f)", c.Ratio, c.Interval.Lower, c.Interval.Upper)
-			word = verdict(way.Mark, c.Interval)
-			if c.Interval.Upper < way.Mark {
+			word = verdict(way.Mark, c)
+			if c.Ratio < way.Mark {
 				missed = errors.Join(missed, fmt.Errorf("%s: %s times the TPS, want at least %.2f", way.Name, ratio, way.Mark))
 			}
 		}
@@ -48,16 +48,16 @@ func Cost(date string, ways ...Way) (string, error) {
 	return b.String(), missed
 }
 
-// verdict of a mark: an interval on both sides of it shows nothing.
-func verdict(mark float64, of statistics.Interval) string {
+// verdict of a mark. A ratio above it whose interval reaches below it shows nothing.
+func verdict(mark float64, c statistics.Comparison) string {
 	word := "not shown"
 	switch {
 	case mark == 0:
 		return ""
-	case of.Lower >= mark:
-		word = "PASS"
-	case of.Upper < mark:
+	case c.Ratio < mark:
 		word = "MISS"
+	case c.Interval.Lower >= mark:
+		word = "PASS"
 	}
 	return fmt.Sprintf("%.2f: %s", mark, word)
 }
