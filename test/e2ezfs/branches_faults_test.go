@@ -50,7 +50,7 @@ func TestBranchFaults(t *testing.T) {
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", func(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		blankDiskToReady(t, shop)
-		f.report.Versions = "zfs-localpv 1.9.3, PostgreSQL " + strings.Fields(mustPSQL(t, shop, "SHOW server_version"))[0]
+		f.report.Versions = storageVersions(t, shop)
 	})
 	step("power is cut while a snapshot is taken", f.cutInSnapshot)
 	step("power is cut while the volumes are cloned", f.cutInClone)

@@ -294,8 +294,14 @@ func reportOfZFS(t *testing.T) *faults.Report {
 func ended(t *testing.T, report *faults.Report, fault string, shop *v1alpha1.PgStorageCluster, writer *corev1.Pod, began time.Time) {
 	t.Helper()
 	all, lost := nothingLost(t, shop, writer)
-	report.Versions = "CloudNativePG " + must(t)(live.CNPGVersion(t.Context())) + ", zfs-localpv " + os.Getenv("PGSTORAGE_ZFS_LOCALPV") + ", PostgreSQL " + strings.Fields(mustPSQL(t, shop, "SHOW server_version"))[0]
+	report.Versions = "CloudNativePG " + must(t)(live.CNPGVersion(t.Context())) + ", " + storageVersions(t, shop)
 	report.Ended(fault, all, lost, acks.Pause(must(t)(logs(t.Context(), writer)), began))
+}
+
+// storageVersions below a database, and its own.
+func storageVersions(t *testing.T, shop *v1alpha1.PgStorageCluster) string {
+	t.Helper()
+	return "zfs-localpv " + os.Getenv("PGSTORAGE_ZFS_LOCALPV") + ", PostgreSQL " + strings.Fields(mustPSQL(t, shop, "SHOW server_version"))[0]
 }
 
 // intact reads every page of an instance, with its checksum, and holds indexes

@@ -115,12 +115,7 @@ func (m remembered) until() time.Time {
 
 // tooSlow says whether an instance did not answer in time.
 func tooSlow(seen observed.ReadBack) bool {
-	for _, text := range seen.Errors {
-		if text == errNoAnswer.Error() {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(seen.Errors)), errNoAnswer.Error())
 }
 
 // then is what is remembered after the next read. An instance that is too slow is read a second
